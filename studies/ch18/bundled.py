@@ -18,7 +18,7 @@ import torch
 
 from plmlab.batches import ExampleBatches
 from plmlab.chapters.ch18 import fact_training
-from plmlab.chapters.ch18.fact_edits import answers
+from plmlab.chapters.ch18.fact_edits import answers, correct
 from plmlab.chapters.ch18.memory import accuracies, eae
 from plmlab.checkpoints import enter, home, save
 from plmlab.example import Example
@@ -83,9 +83,7 @@ def fact_figures(model: FaE, world: FactWorld) -> dict[str, str]:
     """Accuracy on the test statements of the study, with a complete and with an empty memory."""
     found = {name: answers(model, world, world.test, facts) for name, facts in
              (("a complete", world.memory()), ("an empty", ()))}
-    return {f"masked objects, with {name} memory": f"""{fmean(
-        answer.entity.key == one.fact.object for one, answer in zip(world.test, some, strict=True)):.3f}"""
-            for name, some in found.items()}
+    return {f"masked objects, with {name} memory": f"{fmean(correct(world, some)):.3f}" for name, some in found.items()}
 
 
 TRAINED: Mapping[str, Callable[[], None]] = {EAE: eae_world, FAE: fae_world}

@@ -37,7 +37,16 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from plmlab.chapters.ch18.fact_edits import FOLLOWS, Answer, Figures, Words, answers, edited, other_wording
+from plmlab.chapters.ch18.fact_edits import (
+    FOLLOWS,
+    Answer,
+    Figures,
+    Words,
+    answers,
+    correct,
+    edited,
+    other_wording,
+)
 from plmlab.chapters.ch18.fact_training import MANY, ONE, build, train
 from plmlab.models.fae import FaE
 from plmlab.recipes import Parts, seed_statistics
@@ -79,11 +88,6 @@ def by_label(world: FactWorld, name: str, values: list[float]) -> Figures:
 def names_of(found: list[Answer]) -> list[Words]:
     """The names of the predicted entities."""
     return [one.entity.words for one in found]
-
-
-def correct(world: FactWorld, found: list[Answer]) -> list[float]:
-    """Whether each answer is the object of the fact."""
-    return [float(answer.entity.key == one.fact.object) for one, answer in zip(world.test, found, strict=True)]
 
 
 def retrieval(world: FactWorld, found: list[Answer]) -> Figures:

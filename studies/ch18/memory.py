@@ -141,6 +141,7 @@ STUDY: Study[MaskedLM] = Study(
 WIDE_STUDY = replace(STUDY, arms={(WIDE,): WIDE_RATES}, pilot_updates=None)
 """The variant without entity labels."""
 
+
 def baseline_scores() -> dict[str, float]:
     """Accuracy of the baselines and of two models before training on the test sentences."""
     data = statements()

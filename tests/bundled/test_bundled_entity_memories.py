@@ -7,7 +7,7 @@ import pytest
 import torch
 from readmes import stated
 
-from plmlab.chapters.ch18.fact_edits import answers
+from plmlab.chapters.ch18.fact_edits import answers, correct
 from plmlab.chapters.ch18.memory import accuracies, masked_batch, name_logprobs
 from plmlab.checkpoints import home, load
 from plmlab.models.eae import EaEPretraining
@@ -46,8 +46,7 @@ def test_ten_names_have_their_loss(name: str, same_ten: Callable[[str, float], N
 def correct_answers(name: str, empty: bool = False) -> list[float]:
     """1 for each statement whose masked object the FaE predicts with all facts, or with none."""
     world = fact_world(TEST_WORLDS[0])
-    found = answers(load(name)[0], world, world.test, () if empty else world.memory())
-    return [float(answer.entity.key == one.fact.object) for one, answer in zip(world.test, found, strict=True)]
+    return correct(world, answers(load(name)[0], world, world.test, () if empty else world.memory()))
 
 
 @pytest.mark.bundled

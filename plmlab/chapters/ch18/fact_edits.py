@@ -55,6 +55,11 @@ def answers(model: FaE, world: FactWorld, statements: Sequence[FactStatement], f
                                                                if number in memory.documents)) for row in rows]
 
 
+def correct(world: FactWorld, found: Sequence[Answer]) -> list[float]:
+    """For each statement of `FactWorld.test`, 1 if the answer is the object of its fact, otherwise 0."""
+    return [float(answer.entity.key == one.fact.object) for one, answer in zip(world.test, found, strict=True)]
+
+
 def outcome(answer: Words, old: Words, new: Words) -> str:
     """Which of the `KINDS` an answer is."""
     return FOLLOWS if answer == new else OLD if answer == old else OTHER
